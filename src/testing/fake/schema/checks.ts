@@ -128,9 +128,6 @@ export function between(least: number, most: number): Check {
   };
 }
 
-/** Effects of taints. */
-export const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
-
 /** The check of the number of a port. */
 export const portNumber: Check = between(1, 65_535);
 

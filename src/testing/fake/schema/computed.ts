@@ -22,19 +22,6 @@ function rolling(parameters: JsonObject): Compute {
   };
 }
 
-const SCALE_UP = [{ type: "Pods", value: 4, periodSeconds: 15 }, { type: "Percent", value: 100, periodSeconds: 15 }];
-const SCALE_DOWN = [{ type: "Percent", value: 100, periodSeconds: 15 }];
-
-const behavior: Compute = (behavior, given) => {
-  const fill = (name: string, policies: Json, others: JsonObject): void => {
-    const rules = objectOr(behavior[name]);
-    const isGiven = isList(objectOr(given[name]).policies);
-    behavior[name] = { ...others, ...rules, ...(isGiven ? {} : { policies }) };
-  };
-  fill("scaleUp", SCALE_UP, { stabilizationWindowSeconds: 0 });
-  fill("scaleDown", SCALE_DOWN, {});
-};
-
 const job: Compute = (job) => {
   const spec = memberObject(job, "spec");
   const metadata = memberObject(job, "metadata");
@@ -76,7 +63,6 @@ const WORKLOAD_DEFAULTS: Readonly<Record<string, Compute>> = {
   "apps/v1.StatefulSetUpdateStrategy": (strategy, given) => {
     if ((given.type ?? "") === "") strategy.rollingUpdate ??= { partition: 0, maxUnavailable: 1 };
   },
-  "autoscaling/v2.HorizontalPodAutoscalerBehavior": behavior,
   "batch/v1.Job": job,
   "meta/v1.ObjectMeta": (metadata) => {
     const owners = objectsOf(metadata.ownerReferences);

@@ -240,22 +240,6 @@ const ingressPath: Rule = ({ path, pathType, backend }, at, causes) => {
   ingressBackend(objectOr(backend), `${at}.backend`, causes);
 };
 
-const policyPort: Rule = ({ port, endPort }, at, causes) => {
-  if (typeof endPort !== "number") return;
-  const why = typeof port === "number"
-    ? endPort < port ? "must be greater than or equal to `port`" : ""
-    : `may not be specified when \`port\` is ${port === undefined ? "not specified" : "non-numeric"}`;
-  if (why !== "") refuseValue(causes, `${at}.endPort`, endPort, why);
-};
-
-const policyPeer: Rule = ({ podSelector, namespaceSelector, ipBlock }, at, causes) => {
-  const others = [podSelector, namespaceSelector].filter(isObject).length;
-  if (others === 0 && !isObject(ipBlock)) causes.push(fieldCause.required(at, "must specify a peer"));
-  if (others > 0 && isObject(ipBlock)) {
-    causes.push(fieldCause.forbidden(at, "may not specify both ipBlock and another peer"));
-  }
-};
-
 /** The rules of the types of networking.k8s.io/v1. */
 const NETWORKING_RULES: Readonly<Record<string, Rule>> = {
   "networking/v1.HTTPIngressPath": ingressPath,
@@ -264,8 +248,7 @@ const NETWORKING_RULES: Readonly<Record<string, Rule>> = {
   "networking/v1.IngressRule": rulesOf({ host: formed(host) }),
   "networking/v1.IngressSpec": allOf(ingressSpec, rulesOf({ ingressClassName: "subdomain", defaultBackend: backend })),
   "networking/v1.IngressTLS": rulesOf({ "hosts[]": formed(host), secretName: "subdomain" }),
-  "networking/v1.NetworkPolicyPeer": policyPeer,
-  "networking/v1.NetworkPolicyPort": allOf(rulesOf({ port: portOrName, endPort: portNumber }), policyPort),
+  "networking/v1.NetworkPolicyPort": rulesOf({ port: portOrName, endPort: portNumber }),
   "networking/v1.NetworkPolicySpec": rulesOf({ "policyTypes[]": textIn("Ingress", "Egress") }),
 };
 
@@ -366,6 +349,6 @@ export const ELSEWHERE: ReadonlySet<string> = new Set(
     "apiextensions/v1.ServiceReference.name apiextensions/v1.ServiceReference.namespace " +
     "apps/v1.DaemonSetSpec.selector apps/v1.DaemonSetUpdateStrategy.type apps/v1.DeploymentStrategy.type " +
     "apps/v1.StatefulSetSpec.podManagementPolicy apps/v1.StatefulSetUpdateStrategy.type " +
-    "batch/v1.JobSpec.podReplacementPolicy batch/v1.PodFailurePolicyOnExitCodesRequirement.values " +
+    "batch/v1.PodFailurePolicyOnExitCodesRequirement.values " +
     "meta/v1.ObjectMeta.ownerReferences rbac/v1.RoleRef.kind rbac/v1.Subject.kind").split(" "),
 );

@@ -19,9 +19,7 @@ import {
   checkLabels,
   checkRequirement,
   distinct,
-  EFFECTS,
   formed,
-  formFaults,
   noneBelowZero,
   portNumber,
   portOrName,
@@ -225,23 +223,6 @@ function checkContainers(spec: JsonObject, at: string, causes: Causes): void {
   each("ephemeralContainers", () => {});
 }
 
-const toleration: Rule = ({ key, operator = "", value = "", effect = "", tolerationSeconds }, at, causes) => {
-  const place = `${at}.operator`;
-  if (!key && operator !== "Exists") {
-    const why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
-    refuseValue(causes, place, operator, why);
-  }
-  if (tolerationSeconds !== undefined && effect !== "NoExecute") {
-    refuseValue(causes, `${at}.effect`, effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
-  }
-  if (operator === "Exists") {
-    if (value !== "") refuseValue(causes, place, value, "value must be empty when `operator` is 'Exists'");
-  } else if (operator === "" || operator === "Equal") {
-    const faults = formFaults(textOf(value), "labelValue");
-    if (faults.length > 0) refuseValue(causes, place, value, faults.join(";"));
-  } else causes.push(fieldCause.unsupported(place, operator, ["Equal", "Exists"]));
-};
-
 const nodeTerm = rulesOf({
   "matchExpressions[]": (value, at, causes) => checkRequirement(objectOr(value), at, causes, ["Gt", "Lt"]),
 });
@@ -288,7 +269,11 @@ export const POD_RULES: Readonly<Record<string, Rule>> = {
   "core/v1.SecretVolumeSource": rulesOf({ "secretName!": anyJson }),
   "core/v1.ConfigMapVolumeSource": rulesOf({ "name!": anyJson }),
   "core/v1.VolumeProjection": rulesOf({ "secret.name!": anyJson, "configMap.name!": anyJson }),
-  "core/v1.Toleration": allOf(rulesOf({ key: "labelKey", effect: textIn(...EFFECTS) }), toleration),
+  "core/v1.Toleration": rulesOf({
+    key: "labelKey",
+    operator: textIn("Equal", "Exists"),
+    effect: textIn("NoSchedule", "PreferNoSchedule", "NoExecute"),
+  }),
   "core/v1.TopologySpreadConstraint": rulesOf({ maxSkew: atLeast(1), minDomains: atLeast(1) }),
   "core/v1.NodeSelectorTerm": nodeTerm,
   "core/v1.PreferredSchedulingTerm": weighted,

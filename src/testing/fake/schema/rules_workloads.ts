@@ -13,7 +13,6 @@ import {
   allOf,
   checkAnnotations,
   checkLabels,
-  checkOneOf,
   checkShare,
   formed,
   noneBelowZero,
@@ -186,27 +185,6 @@ export const APPS_RULES: Readonly<Record<string, Rule>> = {
   "autoscaling/v2.HorizontalPodAutoscalerSpec": autoscaler,
 };
 
-const jobModes: Rule = (spec, at, causes) => {
-  const { completionMode, backoffLimitPerIndex, maxFailedIndexes, completions } = spec;
-  if (maxFailedIndexes !== undefined && backoffLimitPerIndex === undefined) {
-    causes.push(fieldCause.required(`${at}.backoffLimitPerIndex`, "when maxFailedIndexes is specified"));
-  }
-  if (completionMode === "Indexed") {
-    if (completions === undefined) {
-      causes.push(fieldCause.required(`${at}.completions`, "when completion mode is Indexed"));
-    }
-    return;
-  }
-  for (const name of ["backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"]) {
-    if (spec[name] !== undefined) refuseValue(causes, `${at}.${name}`, spec[name], "requires indexed completion mode");
-  }
-};
-
-const replacement: Rule = ({ podFailurePolicy, podReplacementPolicy }, at, causes) => {
-  const replacements = podFailurePolicy === undefined ? ["Failed", "TerminatingOrFailed"] : ["Failed"];
-  checkOneOf(podReplacementPolicy, `${at}.podReplacementPolicy`, replacements, causes);
-};
-
 const jobRestarts: Rule = ({ template, podFailurePolicy }, at, causes) => {
   const place = `${at}.template.spec.restartPolicy`;
   const policy = textOf(objectOr(objectOr(template).spec).restartPolicy);
@@ -247,6 +225,6 @@ export const BATCH_RULES: Readonly<Record<string, Rule>> = {
     noneBelowZero,
   ),
   "batch/v1.Job": job,
-  "batch/v1.JobSpec": allOf(noneBelowZero, jobModes, replacement, jobRestarts),
+  "batch/v1.JobSpec": allOf(noneBelowZero, jobRestarts),
   "batch/v1.JobStatus": noneBelowZero,
 };

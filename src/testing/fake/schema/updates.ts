@@ -6,7 +6,6 @@
  *
  * @module
  */
-import { type ParsedQuantity, parseQuantity } from "../../../engine/api/quantity.ts";
 import { type Causes, fieldCause } from "../../../engine/protocol/refusal.ts";
 import { hasWrongBundle } from "../../../operator/schema/values/client_config.ts";
 import { equalJson, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
@@ -45,16 +44,6 @@ function checkDeadline(old: Json | undefined, value: Json | undefined, causes: C
   refuseValue(causes, "spec.activeDeadlineSeconds", value, "must be less than or equal to previous value");
 }
 
-function checkAdded(before: JsonObject, spec: JsonObject, causes: Causes): void {
-  const timeless = ({ tolerationSeconds: _, ...rest }: JsonObject): string =>
-    JSON.stringify(Object.entries(rest).sort());
-  const tolerations = new Set(objectsOf(spec.tolerations).map(timeless));
-  if (!objectsOf(before.tolerations).every((old) => tolerations.has(timeless(old)))) {
-    const why = "existing toleration can not be modified except its tolerationSeconds";
-    causes.push(fieldCause.forbidden("spec.tolerations", why));
-  }
-}
-
 const pod: UpdateRule = (old, object, causes) => {
   const [before, spec] = [objectOr(old.spec), objectOr(object.spec)];
   for (const list of ["containers", "initContainers"]) {
@@ -71,7 +60,6 @@ const pod: UpdateRule = (old, object, causes) => {
     });
   }
   checkDeadline(before.activeDeadlineSeconds, spec.activeDeadlineSeconds, causes);
-  checkAdded(before, spec, causes);
   if (equalJson(fixedMembers(before), fixedMembers(spec))) return;
   causes.push(fieldCause.forbidden("spec", `pod updates may not change fields other than ${POD_FIELDS}\n`));
 };
@@ -99,13 +87,6 @@ const claim: UpdateRule = (old, object, causes) => {
     const why =
       "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n";
     causes.push(fieldCause.forbidden("spec", why));
-  }
-  const storageOf = (resources: Json | undefined): ParsedQuantity =>
-    parseQuantity(textOf(objectOr(resources).storage) || "0");
-  const wanted = storageOf(objectOr(spec.resources).requests);
-  const isSmaller = wanted.nanos > 0n && wanted.compare(storageOf(objectOr(before.resources).requests)) < 0;
-  if (isSmaller && wanted.compare(storageOf(objectOr(old.status).capacity)) <= 0) {
-    causes.push(fieldCause.forbidden("spec.resources.requests.storage", "field can not be less than status.capacity"));
   }
   if (before.volumeMode !== spec.volumeMode) refuseValue(causes, "volumeMode", spec.volumeMode, IMMUTABLE);
 };
@@ -139,10 +120,6 @@ const job: UpdateRule = (old, object, causes) => {
   const waits = before.suspend === true && objectOr(old.status).startTime === undefined;
   if (!waits) fixed("spec.template")(old, object, causes);
   fixed(...JOB_FIELDS)(old, object, causes);
-};
-
-const priorityValue: UpdateRule = (old, object, causes) => {
-  if (old.value !== object.value) causes.push(fieldCause.forbidden("value", "may not be changed in an update."));
 };
 
 const selector = fixed("spec.selector");
@@ -180,7 +157,6 @@ const UPDATES: Readonly<Record<string, readonly UpdateRule[]>> = {
   "core/v1.Secret": [(old, object, causes) => checkSealed(old, object, ["data"], causes)],
   "core/v1.Service": [service],
   "networking/v1.IngressClass": [fixed("spec.controller")],
-  "scheduling/v1.PriorityClass": [fixed("preemptionPolicy"), priorityValue],
 };
 
 /** Finds what an update changes that cannot be changed; a subresource changes what an update of the object cannot. */

@@ -166,13 +166,14 @@ export interface ResourceParts {
 }
 
 /** Subresources that need a kubelet. */
-const OF_KUBELETS = ["attach", "exec", "portforward", "proxy"];
+const OF_KUBELETS = ["attach", "ephemeralcontainers", "exec", "portforward", "proxy", "resize"];
+/** Those of them that are streams. */
+const STREAMS = ["attach", "exec", "portforward"];
 
 /** A request for a collection, an object or a subresource. */
 interface ResourceRequest {
   readonly context: RequestContext;
   readonly route: ResourceRoute;
-  readonly user: string;
   readonly collection: StoredCollection;
   readonly definition: Definition;
   /** The key of the object in the path. */
@@ -212,7 +213,7 @@ export class ResourceHandler {
   answer(
     context: RequestContext,
     route: ResourceRoute,
-    { verb, user }: RequestAttributes,
+    { verb }: RequestAttributes,
     body: string,
     review?: Review,
   ): Response {
@@ -220,7 +221,7 @@ export class ResourceHandler {
     const { definition } = collection;
     const warnings = definition.warning === undefined ? [] : [definition.warning];
     const key = storedKey(route);
-    const request: ResourceRequest = { context, route, user, collection, definition, key, body, warnings, review };
+    const request: ResourceRequest = { context, route, collection, definition, key, body, warnings, review };
     const allWarnings = (): readonly string[] => review?.withWarnings(warnings) ?? warnings;
     let response: Response;
     try {
@@ -303,7 +304,7 @@ export class ResourceHandler {
   #part(request: ResourceRequest, verb: string, subresource: string): Response | undefined {
     const { context, collection, definition: { custom, plural }, key } = request;
     if (OF_KUBELETS.includes(subresource)) {
-      if (plural === "pods" && subresource !== "proxy") {
+      if (STREAMS.includes(subresource)) {
         const { nodeName } = objectOr(parseStored(collection.existing(key)).spec);
         if (!nodeName) throw refusal(400, `pod ${nameIn(key)} does not have a host assigned`);
       }
@@ -495,7 +496,7 @@ function patched(object: JsonObject, patch: Json, type: MergeType, definition: D
 
 /** The options of a write, which have a kind of their own for each verb. */
 function writeMode(
-  { context, route, user, warnings, review }: ResourceRequest,
+  { context, route, warnings, review }: ResourceRequest,
   kind: OptionsKind,
   isApply = false,
 ): WriteMode {
@@ -524,7 +525,6 @@ function writeMode(
   }
   return {
     manager: manager || agent || "unknown",
-    user,
     subresource: route.subresource ?? "",
     dryRun: dryRun.includes("All"),
     direct: false,

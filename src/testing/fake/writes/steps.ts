@@ -42,8 +42,6 @@ import { memberObject } from "../schema/members.ts";
 export interface WriteMode {
   /** Name of the field manager. */
   readonly manager: string;
-  /** The user of a request. */
-  readonly user?: string;
   /** Operation of the field manager. @default {"Update"} */
   readonly operation?: "Update" | "Apply";
   /** `"status"`, `"scale"`, or `""` for the main resource. */
@@ -147,10 +145,10 @@ export function draftOf(
   namespace = "",
 ): Draft {
   const { definition } = collection;
-  const { direct, user = "" } = mode;
+  const { direct } = mode;
   const isTyped = direct ? options.schemas.fixtures : options.schemas.requests;
   const schema = isTyped ? definition.schema : undefined;
-  const around = { time: rfc3339(options.now()), user, clusterIp: options.clusterIp };
+  const around = { time: rfc3339(options.now()), clusterIp: options.clusterIp };
   const strategy = strategyOf(definition, isTyped);
   const parts = { options, collection, definition, mode, isTyped, schema, strategy, around };
   return { ...parts, namespace, object, given: {}, causes: [] };

@@ -6,22 +6,18 @@
  *
  * @module
  */
-import { knownRefusal } from "../../../engine/protocol/refusal.ts";
 import { managedFieldsOf } from "../apply/managed_fields.ts";
 import { prepareJob } from "../schema/computed.ts";
 import { qosClass } from "../schema/rules_pod.ts";
 import { crdDefaults, type Definition, storedVersionsOf } from "../storage/definition.ts";
-import { userInfo } from "../wire/exchange.ts";
-import { equalJson, isList, isObject, type Json, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
-import { listOr, objectOr, objectsOf, textOf, textsOf } from "../../../engine/api/members.ts";
+import { equalJson, isList, isObject, type JsonObject, type MutableJson } from "../../../engine/api/json.ts";
+import { listOr, objectOr, objectsOf, textsOf } from "../../../engine/api/members.ts";
 import { memberObject } from "../schema/members.ts";
 
 /** The means of preparing a request. */
 export interface Surroundings {
   /** The time of the request. */
   readonly time: string;
-  /** The user of the request. */
-  readonly user: string;
   /** Returns the next cluster IP. */
   readonly clusterIp: () => string;
 }
@@ -51,33 +47,12 @@ function addTolerations(spec: MutableJson): void {
   if (added.length > 0) spec.tolerations = [...given, ...added];
 }
 
-const PRIORITIES: Readonly<Record<string, number>> = {
-  "": 0,
-  "system-cluster-critical": 2_000_000_000,
-  "system-node-critical": 2_000_001_000,
-};
-
-function setPriority(spec: MutableJson, name: string): void {
-  const priority = PRIORITIES[textOf(spec.priorityClassName)];
-  if (priority === undefined) return;
-  const deny = (what: string, computed: Json): never => {
-    const why = `${what}; priority admission controller computed ${computed} from the given PriorityClass name`;
-    throw knownRefusal("forbidden", { group: "", plural: "pods" }, name, why);
-  };
-  if (typeof spec.priority === "number" && spec.priority !== priority) {
-    deny(`the integer value of priority (${spec.priority}) must not be provided in pod spec`, priority);
-  }
-  const policy = spec.preemptionPolicy ??= "PreemptLowerPriority";
-  if (policy !== "PreemptLowerPriority") {
-    deny(`the string value of PreemptionPolicy (${policy}) must not be provided in pod spec`, "PreemptLowerPriority");
-  }
-  spec.priority = priority;
-}
-
 function admitPod(object: MutableJson): void {
   const spec = memberObject(object, "spec");
   addTolerations(spec);
-  setPriority(spec, textOf(objectOr(object.metadata).name));
+  if (spec.priorityClassName) return;
+  spec.priority ??= 0;
+  spec.preemptionPolicy ??= "PreemptLowerPriority";
 }
 
 function createPod(object: MutableJson): void {
@@ -100,13 +75,13 @@ function keepQuality(old: JsonObject, object: MutableJson): void {
   if (qosClass !== undefined && isObject(object.status)) object.status = { qosClass, ...object.status };
 }
 
-function protectedBy(finalizer: string, status?: (time: string) => JsonObject): Strategy {
+function protectedBy(finalizer: string, status: (time: string) => JsonObject): Strategy {
   return {
     create: (object, { time }) => {
       const metadata = memberObject(object, "metadata");
       const given = listOr(metadata.finalizers);
       if (!given.includes(finalizer)) metadata.finalizers = [...given, finalizer];
-      if (status !== undefined) object.status = status(time);
+      object.status = status(time);
     },
   };
 }
@@ -126,21 +101,6 @@ function keepClusterIp(old: JsonObject, object: MutableJson): void {
   if (spec.type !== "ExternalName") spec.clusterIP ??= clusterIP;
   else if (spec.clusterIP === clusterIP) { for (const name of ["clusterIP", "clusterIPs"]) delete spec[name]; }
   if (spec.clusterIP !== undefined) spec.clusterIPs ??= spec.clusterIP === clusterIP ? clusterIPs : [spec.clusterIP];
-}
-
-/** Keeps the request of a signing request, and gives its new conditions their times. */
-function timeConditions(old: JsonObject, object: MutableJson, { time }: Surroundings): void {
-  object.spec = old.spec;
-  const placeOf = ({ type, status }: JsonObject): string => `${type} ${status}`;
-  const known = new Map(objectsOf(objectOr(old.status).conditions).toReversed().map((one) => [placeOf(one), one]));
-  const given = objectsOf(objectOr(object.status).conditions);
-  if (given.length === 0) return;
-  const conditions = given.map((condition) => {
-    const before = known.get(placeOf(condition));
-    const changed = condition.lastTransitionTime ?? before?.lastTransitionTime ?? time;
-    return { ...condition, lastUpdateTime: condition.lastUpdateTime ?? time, lastTransitionTime: changed };
-  });
-  object.status = { ...objectOr(object.status), conditions };
 }
 
 const DEFINITION = "apiextensions/v1.CustomResourceDefinition";
@@ -188,20 +148,11 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
     },
     update: keepClusterIp,
   },
-  "certificates/v1.CertificateSigningRequest": {
-    create: (object, { user }) => {
-      const { uid: _, extra: __, ...spec } = objectOr(object.spec);
-      object.spec = { ...spec, ...userInfo(user) };
-    },
-    update: timeConditions,
-    status: timeConditions,
-  },
   "core/v1.PersistentVolumeClaim": protectedBy("kubernetes.io/pvc-protection", () => ({ phase: "Pending" })),
   "core/v1.PersistentVolume": protectedBy(
     "kubernetes.io/pv-protection",
     (time) => ({ phase: "Pending", lastPhaseTransitionTime: time }),
   ),
-  "storage/v1.VolumeAttributesClass": protectedBy("kubernetes.io/vac-protection"),
 };
 
 /** Strategies of objects that follow no schema, as far as clients depend on them. */
@@ -280,32 +231,10 @@ export function desiredStateDiffers({ generation }: Definition, before: JsonObje
 /** The members of an object that a write of a subresource changes; a write of another one changes all. */
 export const PARTS: Readonly<Record<string, (old: JsonObject, body: JsonObject) => JsonObject>> = {
   status: (_, { status }) => ({ status }),
-  approval: ({ status }, body) => ({ status: { ...objectOr(status), conditions: objectOr(body.status).conditions } }),
+  approval: (_, { status }) => ({ status }),
   binding: (_, { spec, status }) => ({ spec, status }),
-  ephemeralcontainers: ({ spec }, body) => ({
-    spec: { ...objectOr(spec), ephemeralContainers: objectOr(body.spec).ephemeralContainers },
-  }),
   finalize: ({ spec }, body) => ({ spec: { ...objectOr(spec), finalizers: objectOr(body.spec).finalizers } }),
-  resize: ({ spec }, body) => ({
-    spec: {
-      ...objectOr(spec),
-      ...resized("containers", objectOr(spec), objectOr(body.spec)),
-      ...resized("initContainers", objectOr(spec), objectOr(body.spec)),
-    },
-  }),
 };
-
-function resized(member: string, old: JsonObject, next: JsonObject): JsonObject {
-  const containers = old[member];
-  if (!isList(containers)) return {};
-  const wanted = new Map(listOr(next[member]).map(objectOr).toReversed().map((one) => [one.name, one]));
-  return {
-    [member]: containers.map(objectOr).map((container) => {
-      const { resources = container.resources } = wanted.get(container.name) ?? {};
-      return resources === undefined ? container : { ...container, resources };
-    }),
-  };
-}
 
 /** Built-in kinds whose status is written without their metadata. */
 export const STATUS_ALONE = new Set(

