@@ -4,6 +4,7 @@ import { differences } from "../support/cluster/compare.ts";
 import { forEach, mapDraft, names, podDraft } from "../support/cluster/writers.ts";
 import { informer } from "../support/processes/program.ts";
 import { replayed, untilText } from "../support/processes/recorded.ts";
+import { ACCEPTED } from "../support/twin/accepted.ts";
 import { caseOf } from "../support/twin/cases.ts";
 import type { Category } from "../support/twin/compare.ts";
 import { readDrafts } from "../support/twin/drafts.ts";
@@ -38,7 +39,7 @@ cluster.withPlane("the fake answers random requests as this server does", async 
   for (const server of [real, fake]) await defineCustomKinds(server);
   const types = await typesOf(real, drafts.kinds);
   const player = new TwinPlayer(real, fake, "test");
-  const summary = new Summary();
+  const summary = new Summary(ACCEPTED);
   for (let seed = 1; seed <= CASES; seed++) {
     const drawn = caseOf(seed, drafts, types);
     summary.add(drawn, await player.play(drawn));

@@ -282,6 +282,15 @@ Deno.test("twin: a case is equal in a category when all its requests are, and sh
   assertEquals([known?.accepted, known?.cases, known?.kinds.get("Pod")], ["known", 1, 1]);
 });
 
+Deno.test("twin: a difference that is decided for a kind does not count, but is listed", () => {
+  const other = exchange(answer({ spec: 1 }), answer({ spec: 2 }));
+  for (const [kind, equal] of [["Pod", 1], ["Service", 0]] as const) {
+    const summary = new Summary([{ signature: "object POD", reason: "known", isDecided: true, kind }]);
+    summary.add(CASE, [other]);
+    assertEquals([summary.cases.object, summary.groups().length], [{ compared: 1, equal }, 1]);
+  }
+});
+
 Deno.test("twin: accepted differences have signatures of their own, and reasons", () => {
   assertEquals(new Set(ACCEPTED.map(({ signature }) => signature)).size, ACCEPTED.length);
   for (const { signature, reason } of ACCEPTED) assert(signature.length > 5 && reason.length > 20, signature);

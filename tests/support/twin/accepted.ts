@@ -7,11 +7,19 @@ import type { Accepted } from "./summary.ts";
 export const ACCEPTED: readonly Accepted[] = [
   {
     signature: "deprecated.daemonset.template.generation",
+    isDecided: true,
     reason:
       "kube-apiserver counts the templates of a DaemonSet in an annotation, which is deprecated. The fake does not",
   },
   {
+    signature: "object metadata.annotations: object | nothing",
+    isDecided: true,
+    kind: "DaemonSet",
+    reason: "The annotation of the line before, if there is no other one",
+  },
+  {
     signature: "spec.ipFamil",
+    isDecided: true,
     reason:
       "kube-apiserver fills in the address families of Services. The fake does not, as controllers rarely read them",
   },

@@ -15,7 +15,7 @@ export interface Group {
   readonly signature: string;
   readonly category: Category;
   readonly part: Part;
-  /** The reason for which it is accepted; it counts nevertheless. */
+  /** The reason for which it is accepted; it counts nevertheless, unless it is decided. */
   readonly accepted: string | undefined;
   /** The number of cases by kind. */
   readonly kinds: Map<string, number>;
@@ -33,6 +33,10 @@ export interface Tally {
 export interface Accepted {
   readonly signature: string;
   readonly reason: string;
+  /** True if the fake leaves something out on purpose. Then the difference does not count. */
+  readonly isDecided?: boolean;
+  /** The only kind for which it is decided. @default {all kinds} */
+  readonly kind?: string;
 }
 
 /** Adds up the comparisons of cases. */
@@ -59,7 +63,9 @@ export class Summary {
       const { categories, differences } = compared(exchange);
       for (const category of categories) {
         seen.add(category);
-        const isEqual = !differences.some((difference) => difference.category === category);
+        const isEqual = !differences.some((it) =>
+          it.category === category && !this.#isDecided(signatureOf(it, exchange), played)
+        );
         count(this.requests[category], isEqual);
         if (!isEqual) differing.add(category);
       }
@@ -78,6 +84,12 @@ export class Summary {
     for (const category of seen) {
       for (const tally of [this.cases[category], kind[category]]) count(tally, !differing.has(category));
     }
+  }
+
+  #isDecided(signature: string, played: Case): boolean {
+    return this.#accepted.some(({ isDecided = false, kind = played.kind, ...it }) =>
+      isDecided && kind === played.kind && signature.includes(it.signature)
+    );
   }
 
   /** The share of equal cases, from 0 to 1. */
