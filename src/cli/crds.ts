@@ -13,7 +13,7 @@ import { defined } from "../engine/api/json.ts";
 import { listOr, memberAt, objectOr, textOf } from "../engine/api/members.ts";
 import { defineResource, type Resource } from "../engine/api/resource.ts";
 import { CustomResourceDefinition } from "../engine/kinds/apiextensions/v1.ts";
-import { compareDefinitions } from "../operator/schema/compare_definitions.ts";
+import { compareDefinitions, unconverted } from "../operator/schema/compare_definitions.ts";
 import { completeCrds } from "../operator/schema/install_crds.ts";
 import {
   migrateStorage,
@@ -25,7 +25,7 @@ import { definitionsIn } from "./kinds.ts";
 import { unreadable } from "./output_file.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";
-import { type CommandContext, jsonText, plain } from "./terminal/terminal.ts";
+import { type CommandContext, jsonText, plain, type Terminal } from "./terminal/terminal.ts";
 
 interface CrdsFlags extends Omit<ConnectionFlags, "fake"> {
   /** If `true`, compares two files. */
@@ -64,10 +64,14 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
   };
   const [first, ...others] = await Promise.all(files.map(read));
   const after = new Map((compare ? others : [first, ...others]).flat().map((crd) => [definitionName(crd), crd]));
+  if (where && ![...after.values()].some(asksWebhook)) {
+    throw new UsageError("--service needs webhooks; pass the module that exports them, too");
+  }
   if (flags.migrate) return await migrate(flags, [...after.values()] as CustomResourceDefinition[], context);
   if (!compare && !compareCluster) {
     const { yamlText } = await import("./terminal/yaml.ts");
     const items = [...after.values()];
+    warnOfLosses(items, terminal);
     if (output === "json") terminal.result(jsonText({ apiVersion: "v1", kind: "List", items }, 2));
     else terminal.result(items.map((crd) => yamlText(crd, true)).join("\n---\n"));
     return EXIT_CODE.done;
@@ -80,6 +84,8 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
     const found = await Promise.all(names.map((name) => installed.getOrUndefined(name, { signal })));
     before = found.filter((crd) => crd !== undefined);
   }
+  const known = new Set(before.map(definitionName));
+  warnOfLosses([...after.values()].filter((crd) => !known.has(definitionName(crd))), terminal);
   const changes = before.flatMap((crd) => compareDefinitions(crd, after.get(definitionName(crd))));
   if (output === "json") terminal.result(jsonText(changes, 2));
   else for (const { breaks, message } of changes) terminal.result(plain(`${message} (breaks ${breaks})`));
@@ -87,6 +93,25 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
   const breakingChanges = `${breaking} breaking ${breaking === 1 ? "change" : "changes"}`;
   terminal.say(`${before.length} compared, ${breakingChanges}, ${changes.length - breaking} to check`);
   return breaking > 0 ? EXIT_CODE.failed : EXIT_CODE.done;
+}
+
+/** True for a definition or configuration that names a webhook. */
+function asksWebhook(definition: object): boolean {
+  return memberAt(definition, "webhooks") !== undefined ||
+    memberAt(definition, "spec", "conversion", "strategy") === "Webhook";
+}
+
+/** Names fields that objects lose between the versions of a definition. */
+function warnOfLosses(definitions: readonly object[], terminal: Terminal): void {
+  for (const crd of definitions) {
+    for (const [to, detail] of unconverted(objectOr(memberAt(crd, "spec")))) {
+      const name = textOf(memberAt(crd, "metadata", "name"));
+      terminal.say(plain(
+        `warning: ${name} at ${to}: fields are lost, because ${detail}, and no webhook converts. ` +
+          "Pass the module that exports webhooks, and --service",
+      ));
+    }
+  }
 }
 
 async function migrate(

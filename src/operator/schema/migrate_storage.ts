@@ -99,7 +99,8 @@ const PASSES = 5;
  *
  * 1. It tells `onProgress` what it will do.
  * 2. It removes entries in `metadata.managedFields` whose version the CRD does not serve. Once that version is gone,
- *    the server would refuse each server-side apply to the object.
+ *    the server would refuse each server-side apply to the object. Later applies do not remove fields that were applied
+ *    at that version, so users must apply at another version before.
  * 3. If the server has a migrator of its own (`StorageVersionMigration`, Kubernetes 1.37), that one does the work.
  *    Otherwise, each object gets an empty patch, so that the server stores it again. Objects stay as they are, and an
  *    object that is already stored in the storage version gets no event.

@@ -10,7 +10,7 @@ import { DEFINITIONS, parseResourcePath, resourceName, type ResourcePlace } from
 import type { JsonObject } from "../../engine/api/json.ts";
 import type { Transport } from "../../engine/api/lister_watcher.ts";
 import { listOr, objectOr, textOf } from "../../engine/api/members.ts";
-import { isNotFound, StatusError } from "../../engine/api/status.ts";
+import { isForbidden, isNotFound, StatusError } from "../../engine/api/status.ts";
 import type { Client } from "../../engine/client/client.ts";
 import { internals } from "../../engine/errors/internals.ts";
 import type { FakeApiServer } from "../fake/fake_api_server.ts";
@@ -52,7 +52,7 @@ export async function sendPlanned(
 /** Returns the response that an error stands for. */
 function responseOf(error: unknown): Response {
   if (!(error instanceof StatusError)) throw error;
-  return Response.json(error.status, { status: error.status.code });
+  return Response.json({ kind: "Status", apiVersion: "v1", ...error.status }, { status: error.status.code });
 }
 
 /** Options of an {@linkcode Overlay}. */
@@ -63,6 +63,8 @@ interface OverlayOptions {
   readonly namespace: string | undefined;
   readonly serverDryRun: boolean;
   readonly signal: AbortSignal;
+  /** Called when a kind cannot be listed, other than for its name or the rights. The plan ends. */
+  readonly failed: (error: unknown) => void;
   /** Called with what the report has to name. */
   readonly add: (is: PlannedFact["is"], message: string, by?: string) => void;
 }
@@ -124,7 +126,7 @@ export class Overlay implements Transport {
 
   /** Lists the kind of a place once. */
   async #load(place: ResourcePlace, isRead: boolean): Promise<void> {
-    const { client, add } = this.#options;
+    const { client, add, failed } = this.#options;
     const isReview = /^auth(entic|oriz)ation\.k8s\.io$/.test(place.group);
     // Without other Leases, the plan leads. New Events need no old ones.
     if (isReview || (UNREPORTED.test(resourceName(place)) && !(isRead && place.plural === "events"))) return;
@@ -141,6 +143,7 @@ export class Overlay implements Transport {
     this.#lists.set(id, list);
     await list.catch((error) => {
       this.#lists.delete(id);
+      if (!isNotFound(error) && !isForbidden(error)) failed(error);
       throw error;
     });
   }

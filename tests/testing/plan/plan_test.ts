@@ -399,6 +399,19 @@ Deno.test("a plan says that the cluster does not serve a version yet", async () 
   assertEquals([report.result, factsOf(report, "note")], ["failed", [{ by: "the plan", message }]]);
 });
 
+Deno.test("a plan ends at once with the server's words if a kind cannot be listed", async () => {
+  const server = withMap();
+  server.failNext({ code: 500, message: "the conversion does not answer" }, 100, ({ url }) => url.includes("/secrets"));
+  using client = new Client({ server: server.url, transport: server, namespace: "default", retries: 0 });
+  const secrets = (client: Client) => new Reconciler(client, Secret, () => {}, { onError: () => {} });
+  const report = await plan((client) => new Manager({ reconcilers: [secrets(client)] }), {
+    client,
+    allowOutside: true,
+  });
+  assertEquals([report.result, report.facts.length], ["failed", 1]);
+  assertMatch(report.facts[0].message, /list.*secrets.*500.*the conversion does not answer/);
+});
+
 Deno.test("a plan does not end before each informer has seen the last write", async () => {
   const server = withMap();
   let looks = 0;

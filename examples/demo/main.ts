@@ -2,14 +2,16 @@
 // cache with the server after 10 s. It needs no cluster.
 //   deno task demo
 import { Client, SharedInformerFactory } from "@kube/informer";
+import { FetchServer } from "@kube/informer/connect";
 import { Pod } from "@kube/informer/kinds/core/v1";
 import { type BuiltPod, churn, FakeApiServer, pod } from "@kube/informer/testing";
+import process from "node:process";
 
 using server = new FakeApiServer({ managedFields: false });
 const make = (index: number): BuiltPod => pod({ name: `web-${index}`, namespace: "shop", node: `node-${index % 30}` });
 for (let index = 0; index < 1_000; index++) server.create(Pod, make(index));
-await using http = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, server.fetch);
-using client = new Client({ server: `http://127.0.0.1:${http.addr.port}` });
+await using http = await FetchServer.listen(server.fetch, { port: 0 });
+using client = new Client({ server: `http://127.0.0.1:${http.port}` });
 await using informers = new SharedInformerFactory(client);
 const pods = informers.forResource(Pod);
 const delivered = { added: 0, updated: 0, deleted: 0 };
@@ -39,4 +41,4 @@ const equal = texts(pods.lister.list()) === texts(server.list(Pod));
 const { added, updated, deleted } = delivered;
 console.log(`events    ${added} added, ${updated} updated, ${deleted} deleted`);
 console.log(equal ? "equal     yes: the cache equals the server" : "equal     NO: the cache differs from the server");
-if (!equal) Deno.exitCode = 1;
+if (!equal) process.exitCode = 1;
