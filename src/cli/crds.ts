@@ -13,7 +13,7 @@ import { defined } from "../engine/api/json.ts";
 import { listOr, memberAt, objectOr, textOf } from "../engine/api/members.ts";
 import { defineResource, type Resource } from "../engine/api/resource.ts";
 import { CustomResourceDefinition } from "../engine/kinds/apiextensions/v1.ts";
-import { compareDefinitions, unconverted } from "../operator/schema/compare_definitions.ts";
+import { compareDefinitions, type DefinitionChange } from "../operator/schema/compare_definitions.ts";
 import { completeCrds } from "../operator/schema/install_crds.ts";
 import {
   migrateStorage,
@@ -25,7 +25,7 @@ import { definitionsIn } from "./kinds.ts";
 import { unreadable } from "./output_file.ts";
 import { clientFor, type ConnectionFlags } from "./shared/connect.ts";
 import { EXIT_CODE, UsageError } from "./shared/usage.ts";
-import { type CommandContext, jsonText, plain, type Terminal } from "./terminal/terminal.ts";
+import { type CommandContext, jsonText, plain } from "./terminal/terminal.ts";
 
 interface CrdsFlags extends Omit<ConnectionFlags, "fake"> {
   /** If `true`, compares two files. */
@@ -71,7 +71,7 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
   if (!compare && !compareCluster) {
     const { yamlText } = await import("./terminal/yaml.ts");
     const items = [...after.values()];
-    warnOfLosses(items, terminal);
+    for (const { message } of items.flatMap(lossesIn)) terminal.say(plain(`warning: ${message}`));
     if (output === "json") terminal.result(jsonText({ apiVersion: "v1", kind: "List", items }, 2));
     else terminal.result(items.map((crd) => yamlText(crd, true)).join("\n---\n"));
     return EXIT_CODE.done;
@@ -85,8 +85,10 @@ export async function crds(flags: CrdsFlags, files: readonly string[], context: 
     before = found.filter((crd) => crd !== undefined);
   }
   const known = new Set(before.map(definitionName));
-  warnOfLosses([...after.values()].filter((crd) => !known.has(definitionName(crd))), terminal);
-  const changes = before.flatMap((crd) => compareDefinitions(crd, after.get(definitionName(crd))));
+  const changes = [
+    ...before.flatMap((crd) => compareDefinitions(crd, after.get(definitionName(crd)))),
+    ...[...after.values()].filter((crd) => !known.has(definitionName(crd))).flatMap(lossesIn),
+  ];
   if (output === "json") terminal.result(jsonText(changes, 2));
   else for (const { breaks, message } of changes) terminal.result(plain(`${message} (breaks ${breaks})`));
   const breaking = changes.filter(({ breaks }) => breaks !== "possibly stored objects").length;
@@ -101,17 +103,12 @@ function asksWebhook(definition: object): boolean {
     memberAt(definition, "spec", "conversion", "strategy") === "Webhook";
 }
 
-/** Names fields that objects lose between the versions of a definition. */
-function warnOfLosses(definitions: readonly object[], terminal: Terminal): void {
-  for (const crd of definitions) {
-    for (const [to, detail] of unconverted(objectOr(memberAt(crd, "spec")))) {
-      const name = textOf(memberAt(crd, "metadata", "name"));
-      terminal.say(plain(
-        `warning: ${name} at ${to}: fields are lost, because ${detail}, and no webhook converts. ` +
-          "Pass the module that exports webhooks, and --service",
-      ));
-    }
-  }
+/** Returns the fields that objects of a new definition lose between its versions; none for configurations. */
+function lossesIn(crd: object): DefinitionChange[] {
+  const spec = objectOr(memberAt(crd, "spec"));
+  const stored = listOr(spec.versions).filter((it) => objectOr(it).storage === true);
+  const changes = stored.length === 0 ? [] : compareDefinitions({ ...crd, spec: { ...spec, versions: stored } }, crd);
+  return changes.filter(({ change }) => change === "conversion missing");
 }
 
 async function migrate(
@@ -180,7 +177,7 @@ async function definitionsOf(
     const found = completeCrds(crds);
     const hooks = where === undefined ? [] : values.flatMap((value) => configurationsOf(value, where));
     if (found.length + hooks.length > 0) return [[...found, ...hooks], values.flatMap(changesOf)];
-    if (where === undefined && values.some((value) => configurationsIn(value) !== undefined)) {
+    if (where === undefined && values.some((it) => configurationsOf(it, [{ url: "https://any" }]).length > 0)) {
       throw new UsageError(`crds: "${file}" exports webhooks; say by --service where the API server finds them`);
     }
   } catch (cause) {
@@ -201,12 +198,8 @@ function changesOf(value: unknown): string[] {
 
 /** The configurations of webhooks, and the CRDs that name them; none for other values. */
 function configurationsOf(value: unknown, where: readonly unknown[]): object[] {
-  const { validating, mutating, crds } = objectOr(configurationsIn(value)?.(...where));
-  return [...listOr(crds), validating, mutating].filter((it) => it !== undefined).map(objectOr);
-}
-
-/** The method of webhooks that returns them. */
-function configurationsIn(value: unknown): ((...where: readonly unknown[]) => unknown) | undefined {
   const hooks = value as { configurations?(...where: readonly unknown[]): unknown } | null | undefined;
-  return typeof hooks?.configurations === "function" ? (...where) => hooks.configurations!(...where) : undefined;
+  if (typeof hooks?.configurations !== "function") return [];
+  const { validating, mutating, crds } = objectOr(hooks.configurations(...where));
+  return [...listOr(crds), validating, mutating].filter((it) => it !== undefined).map(objectOr);
 }

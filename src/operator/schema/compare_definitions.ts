@@ -149,7 +149,7 @@ function compareSpecs(
 }
 
 /** Returns each version that lacks fields of another one, if nothing converts, and these fields. */
-export function unconverted({ conversion, versions }: JsonObject, stored: readonly string[] = []): string[][] {
+function unconverted({ conversion, versions }: JsonObject, stored: readonly string[]): string[][] {
   if (objectOr(conversion).strategy === "Webhook") return [];
   const used = objectsOf(versions).filter(({ served, storage }) => served === true || storage === true);
   const sources = objectsOf(versions).filter((it) => used.includes(it) || stored.includes(textOf(it.name)));

@@ -11,6 +11,7 @@ import type { JsonObject } from "../../engine/api/json.ts";
 import type { Transport } from "../../engine/api/lister_watcher.ts";
 import { listOr, objectOr, textOf } from "../../engine/api/members.ts";
 import { isForbidden, isNotFound, StatusError } from "../../engine/api/status.ts";
+import type { DerivedController } from "../../engine/async/signals.ts";
 import type { Client } from "../../engine/client/client.ts";
 import { internals } from "../../engine/errors/internals.ts";
 import type { FakeApiServer } from "../fake/fake_api_server.ts";
@@ -62,9 +63,8 @@ interface OverlayOptions {
   /** The only namespace that is listed. */
   readonly namespace: string | undefined;
   readonly serverDryRun: boolean;
-  readonly signal: AbortSignal;
-  /** Called when a kind cannot be listed, other than for its name or the rights. The plan ends. */
-  readonly failed: (error: unknown) => void;
+  /** Aborts at the end of the plan. It is aborted if a kind cannot be listed, other than for its name or the rights. */
+  readonly limit: DerivedController;
   /** Called with what the report has to name. */
   readonly add: (is: PlannedFact["is"], message: string, by?: string) => void;
 }
@@ -101,7 +101,7 @@ export class Overlay implements Transport {
   }
 
   async #answer(request: Request): Promise<Response> {
-    const { client, add, serverDryRun, signal } = this.#options;
+    const { client, add, serverDryRun, limit: { signal } } = this.#options;
     const { method, headers } = request;
     const { pathname, search } = new URL(request.url);
     const place = parseResourcePath(pathname);
@@ -126,7 +126,7 @@ export class Overlay implements Transport {
 
   /** Lists the kind of a place once. */
   async #load(place: ResourcePlace, isRead: boolean): Promise<void> {
-    const { client, add, failed } = this.#options;
+    const { client, add, limit } = this.#options;
     const isReview = /^auth(entic|oriz)ation\.k8s\.io$/.test(place.group);
     // Without other Leases, the plan leads. New Events need no old ones.
     if (isReview || (UNREPORTED.test(resourceName(place)) && !(isRead && place.plural === "events"))) return;
@@ -143,13 +143,13 @@ export class Overlay implements Transport {
     this.#lists.set(id, list);
     await list.catch((error) => {
       this.#lists.delete(id);
-      if (!isNotFound(error) && !isForbidden(error)) failed(error);
+      if (!isNotFound(error) && !isForbidden(error)) limit.abort(error);
       throw error;
     });
   }
 
   async #list(client: Client, place: ResourcePlace): Promise<void> {
-    const { namespace, signal } = this.#options;
+    const { namespace, limit: { signal } } = this.#options;
     const known = this.#store.collection(place);
     if (known === undefined) {
       const crd = await client.resource(DEFINITIONS).get(`${place.plural}.${place.group}`, { signal });
@@ -189,7 +189,7 @@ export class Overlay implements Transport {
     if (isUnasked || this.#asked.has(object)) return;
     this.#asked.add(object);
     const written = { body: text, headers: { "content-type": headers.get("content-type") ?? "application/json" } };
-    const init = { method, signal: this.#options.signal, ...method !== "DELETE" && written };
+    const init = { method, signal: this.#options.limit.signal, ...method !== "DELETE" && written };
     const response = await sendPlanned(client, path, init, true);
     const { reason, message } = objectOr(await response.json());
     if (response.ok) return;

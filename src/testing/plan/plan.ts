@@ -9,7 +9,7 @@
 import type { AsyncLocalStorage } from "node:async_hooks";
 import type { Abortable } from "../../engine/api/call_options.ts";
 import { resourceName } from "../../engine/api/resource.ts";
-import { DerivedController, isAbortOf, withResolvers } from "../../engine/async/signals.ts";
+import { DerivedController, isAbortOf } from "../../engine/async/signals.ts";
 import { StatusError } from "../../engine/api/status.ts";
 import { sleep, timedController } from "../../engine/async/time.ts";
 import { Client } from "../../engine/client/client.ts";
@@ -124,22 +124,13 @@ export async function plan(
   }
   signal?.throwIfAborted();
   const { AsyncLocalStorage } = await import("node:async_hooks");
-  using limit = timedController(timeoutMs, "The plan's time is over", signal);
+  using limit = timedController(timeoutMs, "the time is over before the reconcilers are at rest", signal);
   const startedMs = Math.floor(Date.now() / 1_000) * 1_000;
   const fake = { bookmarkMs: LOOK_MS, managedFields: true };
   using server = recording === undefined ? new FakeApiServer(fake) : await FakeApiServer.from(recording, fake);
   if (recording !== undefined) await server.replay({ speed: Infinity, signal });
   const run = new Run(new AsyncLocalStorage());
-  const { promise: failed, reject } = withResolvers<never>();
-  failed.catch(() => {}); // the plan may have ended before
-  const overlay = new Overlay(server, {
-    client,
-    namespace,
-    serverDryRun,
-    signal: limit.signal,
-    failed: reject,
-    add: run.add,
-  });
+  const overlay = new Overlay(server, { client, namespace, serverDryRun, limit, add: run.add });
   const own = (client?.namespace ?? namespace) || "default";
   using planned = new Client({ server: server.url, transport: overlay, namespace: own });
   server[internals].listeners().add(run.changed);
@@ -150,7 +141,7 @@ export async function plan(
       throw error;
     });
   try {
-    await run.manage(await create(planned), server, overlay, { signal: limit.signal, failed });
+    await run.manage(await create(planned), server, overlay, limit.signal);
   } finally {
     globalThis.fetch = fetch;
   }
@@ -207,12 +198,7 @@ class Run {
   };
 
   /** Runs the reconcilers until they are at rest, and stops the manager. */
-  async manage(
-    manager: Manager,
-    server: FakeApiServer,
-    overlay: Overlay,
-    { signal, failed }: { readonly signal: AbortSignal; readonly failed: Promise<never> },
-  ): Promise<void> {
+  async manage(manager: Manager, server: FakeApiServer, overlay: Overlay, signal: AbortSignal): Promise<void> {
     const reconcilers = manager instanceof Manager ? manager[internals]() : [undefined];
     if (!reconcilers.every((it) => it instanceof Reconciler)) {
       throw new TypeError(
@@ -225,10 +211,9 @@ class Run {
     const idle = (): Promise<unknown> => Promise.all(reconcilers.map((it) => it.idle({ signal: rest.signal })));
     const running = manager.run({ signal }).then(() => signal.throwIfAborted());
     try {
-      await Promise.race([running, failed, this.#rest(manager, idle, { server, overlay, signal: rest.signal })]);
+      await Promise.race([running, this.#rest(manager, idle, { server, overlay, signal: rest.signal })]);
     } catch (error) {
-      const isOver = isAbortOf(signal, error);
-      this.add("error", isOver ? "the time is over before the reconcilers are at rest" : messageFor(error));
+      this.add("error", messageFor(isAbortOf(signal, error) ? signal.reason : error));
     } finally {
       rest.abort(new DOMException("The plan has ended", "AbortError"));
       // Its failure is known: it has ended the race.
