@@ -20,7 +20,7 @@ export function controller(client: Client, events: EventRecorder): Reconciler<We
     const { metadata: { name, namespace, generation }, spec: { container, replicas = 1 }, status } = object;
     const { image, port } = container;
     const ports = port === undefined ? undefined : [{ containerPort: port, protocol: "TCP" as const }];
-    // The selector of a Deployment cannot change, so these labels are those of the first release.
+    // The first release has the same labels, because nobody can change the selector of a Deployment.
     const labels = { "app.kubernetes.io/instance": name, "app.kubernetes.io/managed-by": NAME };
     const { object: made } = await client.resource(Deployment, { namespace }).applyIfChanged(
       withController({

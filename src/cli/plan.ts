@@ -11,6 +11,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { defined } from "../engine/api/json.ts";
 import { decoder } from "../engine/api/object.ts";
+import { isForbidden } from "../engine/api/status.ts";
 import { isAbortOf } from "../engine/async/signals.ts";
 import { Client } from "../engine/client/client.ts";
 import { isDeno } from "../host/connect/runtime/runtime.ts";
@@ -69,10 +70,10 @@ export async function planModule(
   const job: PlanJob = defined({ module, namespace, recording, serverDryRun, timeoutMs });
   using client = recording === undefined ? await clientFor(flags, terminal) : undefined;
   // Without a server, each request of the plan would be repeated until its time is over.
-  await (await client?.fetch("/version", { signal }))?.body?.cancel();
-  const planning = allowOutside
-    ? planHere(job, { client, allowOutside: true, signal })
-    : planApart(job, client, context);
+  await client?.fetch("/version", { signal }).then(({ body }) => body?.cancel(), (error) => {
+    if (!isForbidden(error)) throw error; // a role may lack this right
+  });
+  const planning = allowOutside ? planHere(job, { client, allowOutside, signal }) : planApart(job, client, context);
   const report = await planning.catch((error) => {
     if (!isAbortOf(signal, error)) throw error;
   });

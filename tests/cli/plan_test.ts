@@ -145,6 +145,18 @@ Deno.test("informer plan that is interrupted ends the module's process, and exit
   }
 });
 
+Deno.test("informer plan needs no right to the server's version", async () => {
+  const server = cluster();
+  const fetch = (request: Request): Promise<Response> =>
+    request.url.endsWith("/version")
+      ? Promise.resolve(
+        Response.json({ kind: "Status", code: 403, reason: "Forbidden", message: "no" }, { status: 403 }),
+      )
+      : server.fetch(request);
+  await using served = await serve({ fetch, [Symbol.dispose]: () => {} });
+  assertEquals((await run("plan", WEBSITES, "--server", served.url)).code, 2);
+});
+
 Deno.test("informer plan ends with 3 without a server", async () => {
   assertEquals((await run("plan", WEBSITES, "--server", "http://127.0.0.1:1")).code, 3);
 });

@@ -167,7 +167,7 @@ export interface ResourceParts {
 
 /** Subresources that need a kubelet. */
 const OF_KUBELETS = ["attach", "ephemeralcontainers", "exec", "portforward", "proxy", "resize"];
-/** Those of them that are streams. */
+/** Subresources that are streams. */
 const STREAMS = ["attach", "exec", "portforward"];
 
 /** A request for a collection, an object or a subresource. */
